@@ -386,6 +386,24 @@ def percent_in_equality(span: Span, *, operator: str, literal: str, like: str) -
     )
 
 
+def percent_in_list(span: Span, *, operator: str, literal: str, test: str) -> WildcardWarning:
+    """Return the warning for DEFINE A AS kind IN ('sale', 'payment%').
+
+    Args:
+        span: the part of the query that the warning shows.
+        operator: IN or NOT IN.
+        literal: the text with the percent sign, in the user's quotes.
+        test: the test that was meant, `kind LIKE 'payment%'`.
+    """
+    connective = "OR" if operator == "IN" else "AND"
+    return WildcardWarning(
+        f"`{operator}` with {literal} in {name_part('DEFINE')} looks for a percent sign",
+        span,
+        notes=("% is a wildcard of LIKE only",),
+        hint=f"take {literal} out of the list, and add {connective} {test}",
+    )
+
+
 def percent_in_function(
     span: Span, *, function: str, literal: str, intended: str
 ) -> WildcardWarning:

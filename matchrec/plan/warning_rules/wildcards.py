@@ -14,10 +14,11 @@ from collections.abc import Iterator
 from matchrec.errors import condition_warnings
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.expression import Operation
-from matchrec.plan.warning_rules.references import find_string_literal
+from matchrec.plan.warning_rules.references import find_string_literal, show_users_operand
 
 # Operators and functions for which no character is a wildcard.
 _EQUALITIES = frozenset({"=", "<>", "<=>", "IN", "NOT IN"})
+_LISTS = frozenset({"IN", "NOT IN"})
 _TEXT_FUNCTIONS = frozenset({"STARTSWITH", "ENDSWITH", "CONTAINS"})
 
 # Operators whose right operand is a pattern of LIKE.
@@ -55,9 +56,17 @@ def warn_about_wildcards(operation: Operation) -> Iterator[MatchRecognizeWarning
             continue
         if operator in _EQUALITIES:
             like_operator = "NOT LIKE" if operator in ("<>", "NOT IN") else "LIKE"
-            yield condition_warnings.percent_in_equality(
-                operation.span, operator=operator, literal=literal, like=like_operator
-            )
+            if operator in _LISTS:
+                yield condition_warnings.percent_in_list(
+                    operation.span,
+                    operator=operator,
+                    literal=literal,
+                    test=f"{show_users_operand(operation.operands[0])} {like_operator} {literal}",
+                )
+            else:
+                yield condition_warnings.percent_in_equality(
+                    operation.span, operator=operator, literal=literal, like=like_operator
+                )
         elif operator in _TEXT_FUNCTIONS:
             quote = literal[0]
             yield condition_warnings.percent_in_function(
