@@ -21,7 +21,7 @@ from matchrec.errors.run.origins import read_users_text_around
 from matchrec.errors.sase_hints import (
     EVENT_TYPE,
     PARTS,
-    UnexpectedToken,
+    RefusedToken,
     find_hint_for_token,
     write_type_column,
 )
@@ -54,7 +54,7 @@ def unexpected_token(
         hint: what to write instead; None to find a hint by the other arguments.
     """
     users_text, start = read_users_text_around(span)
-    token = UnexpectedToken(text, where, expected, users_text[:start], users_text[start:])
+    token = RefusedToken(text, where, expected, users_text[:start], users_text[start:])
     word = token.key
     headline = f"`{text}` is not allowed here in {where}"
     note = f"expected here: {_join_expected(expected)}"

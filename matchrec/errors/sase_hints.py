@@ -89,7 +89,7 @@ def write_type_column() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class UnexpectedToken:
+class RefusedToken:
     """A word or sign that cannot come next, with the text around it."""
 
     # The word or sign.
@@ -108,7 +108,7 @@ class UnexpectedToken:
         return self.text.upper()
 
 
-def find_hint_for_token(token: UnexpectedToken) -> str | None:
+def find_hint_for_token(token: RefusedToken) -> str | None:
     """Return what to write instead of a word or sign; None if that is not clear."""
     return (
         _find_parentheses_hint(token)
@@ -123,11 +123,11 @@ def find_hint_for_token(token: UnexpectedToken) -> str | None:
 # Hints that repeat the user's text.
 
 
-def _find_parentheses_hint(token: UnexpectedToken) -> str | None:
+def _find_parentheses_hint(token: RefusedToken) -> str | None:
     """Return the predicates in braces, if they are in parentheses.
 
     >>> text = "( a.x = b.x ) WITHIN 1 hour"
-    >>> _find_parentheses_hint(UnexpectedToken("(", "WHERE", ["{"], text_from_token=text))
+    >>> _find_parentheses_hint(RefusedToken("(", "WHERE", ["{"], text_from_token=text))
     'write braces: { a.x = b.x }'
     """
     if token.text != "(" or "{" not in token.expected:
@@ -141,13 +141,13 @@ def _find_parentheses_hint(token: UnexpectedToken) -> str | None:
 _AFTER_WINDOW = re.compile(r"(?i)\bRETURN\b|;")
 
 
-def _find_length_hint(token: UnexpectedToken) -> str | None:
+def _find_length_hint(token: RefusedToken) -> str | None:
     """Return the length that WITHIN should have, such as `1 hour 5 minutes` for `1 hour and 5 min`.
 
     >>> text = "'1 hour' RETURN a.x"
-    >>> _find_length_hint(UnexpectedToken("'1 hour'", "WITHIN", [], text_from_token=text))
+    >>> _find_length_hint(RefusedToken("'1 hour'", "WITHIN", [], text_from_token=text))
     'write WITHIN 1 hour'
-    >>> token = UnexpectedToken("an", "WITHIN", [], text_from_token="an hour")
+    >>> token = RefusedToken("an", "WITHIN", [], text_from_token="an hour")
     >>> _find_length_hint(token)
     'write WITHIN 1 hour'
     """
@@ -160,11 +160,11 @@ def _find_length_hint(token: UnexpectedToken) -> str | None:
     return None if length is None else f"write WITHIN {length.words}"
 
 
-def _find_select_hint(token: UnexpectedToken) -> str | None:
+def _find_select_hint(token: RefusedToken) -> str | None:
     """Return the values of a SELECT after PATTERN as RETURN.
 
     >>> text = "SELECT a.x, b.x AS y WITHIN 1 hour"
-    >>> token = UnexpectedToken("SELECT", "PATTERN", ["RETURN", END], text_from_token=text)
+    >>> token = RefusedToken("SELECT", "PATTERN", ["RETURN", END], text_from_token=text)
     >>> _find_select_hint(token)
     'write RETURN a.x, b.x AS y at the end'
     """
@@ -175,7 +175,7 @@ def _find_select_hint(token: UnexpectedToken) -> str | None:
     return f"write RETURN {values or 'a.x'}{' at the end' if len(select) > 1 else ''}"
 
 
-def _find_alternative_hint(token: UnexpectedToken) -> str | None:
+def _find_alternative_hint(token: RefusedToken) -> str | None:
     """Return a predicate with the event types of which one is allowed: `Shelf a | Exit b`."""
     if token.text != "|" or token.where != "PATTERN":
         return None
@@ -192,7 +192,7 @@ def _find_alternative_hint(token: UnexpectedToken) -> str | None:
 # Hints from tables.
 
 
-def _find_listed_hint(token: UnexpectedToken) -> str | None:
+def _find_listed_hint(token: RefusedToken) -> str | None:
     """Return the hint that a table has for a word or sign, or the part that it misspells."""
     key, where, expected = token.key, token.where, token.expected
     if where == "WHERE" and "AND" in expected and key in (",", ";"):
@@ -220,7 +220,7 @@ _MISSING_COMMAS = {
 }
 
 
-def _find_hint_for_missing_text(token: UnexpectedToken) -> str | None:
+def _find_hint_for_missing_text(token: RefusedToken) -> str | None:
     """Return what to write before a word or sign that can come later; None if that is not clear."""
     where, expected = token.where, token.expected
     is_name = token.text.isidentifier()

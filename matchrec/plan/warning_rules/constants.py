@@ -44,7 +44,7 @@ _NUMBERS = frozenset({ConstantKind.WHOLE_NUMBER, ConstantKind.OTHER_NUMBER})
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class ComparedConstant:
     """A literal whose value is known."""
 
     kind: ConstantKind
@@ -65,7 +65,7 @@ _WORDS_OF_OTHER_TYPES = frozenset(
 )
 
 
-def read_constant(scalar: Scalar) -> Constant | None:
+def read_constant(scalar: Scalar) -> ComparedConstant | None:
     """Return the constant that an operand is.
 
     Returns:
@@ -77,20 +77,20 @@ def read_constant(scalar: Scalar) -> Constant | None:
     amount = find_amount(scalar)
     if amount is not None:
         if amount.is_time:
-            return Constant(ConstantKind.INTERVAL, amount.value)
+            return ComparedConstant(ConstantKind.INTERVAL, amount.value)
         is_whole = _WHOLE_NUMBER.fullmatch(text) is not None
         kind = ConstantKind.WHOLE_NUMBER if is_whole else ConstantKind.OTHER_NUMBER
-        return Constant(kind, amount.value)
+        return ComparedConstant(kind, amount.value)
     date = _DATE_LITERAL.fullmatch(text)
     if date is not None:
-        return Constant(ConstantKind.DATE, date[1])
+        return ComparedConstant(ConstantKind.DATE, date[1])
     string = find_literal_text(scalar)
     if string is None:
         return None
     content = string[1:-1]
     if _DATE.fullmatch(content):
-        return Constant(ConstantKind.DATE_AS_STRING, content)
-    return Constant(ConstantKind.WORD, content) if _WORD.fullmatch(content) else None
+        return ComparedConstant(ConstantKind.DATE_AS_STRING, content)
+    return ComparedConstant(ConstantKind.WORD, content) if _WORD.fullmatch(content) else None
 
 
 def fold(text: str) -> str:
@@ -98,12 +98,12 @@ def fold(text: str) -> str:
     return text.strip().casefold()
 
 
-def is_certainly_equal(left: Constant, right: Constant) -> bool:
+def is_certainly_equal(left: ComparedConstant, right: ComparedConstant) -> bool:
     """Return whether no column can be equal to one constant and different from the other."""
     return left == right
 
 
-def is_certainly_different(left: Constant, right: Constant) -> bool:
+def is_certainly_different(left: ComparedConstant, right: ComparedConstant) -> bool:
     """Return whether no column can be equal to both constants."""
     if left.kind is right.kind is ConstantKind.WORD:
         words = {fold(str(left.value)), fold(str(right.value))}
@@ -111,12 +111,16 @@ def is_certainly_different(left: Constant, right: Constant) -> bool:
     return is_certainly_less(left, right) or is_certainly_less(right, left)
 
 
-def is_certainly_less(left: Constant, right: Constant) -> bool:
+def is_certainly_less(left: ComparedConstant, right: ComparedConstant) -> bool:
     """Return whether every column that is at most the left constant is less than the right one."""
     match left, right:
-        case Constant(value=Fraction() as left_number), Constant(value=Fraction() as right_number):
+        case ComparedConstant(value=Fraction() as left_number), ComparedConstant(
+            value=Fraction() as right_number
+        ):
             return has_less_number(left, left_number, right, right_number)
-        case Constant(value=str() as left_text), Constant(value=str() as right_text):
+        case ComparedConstant(value=str() as left_text), ComparedConstant(
+            value=str() as right_text
+        ):
             has_order = left.kind is right.kind is not ConstantKind.WORD
             return has_order and left_text < right_text
         case _:
@@ -124,7 +128,7 @@ def is_certainly_less(left: Constant, right: Constant) -> bool:
 
 
 def has_less_number(
-    left: Constant, left_number: Fraction, right: Constant, right_number: Fraction
+    left: ComparedConstant, left_number: Fraction, right: ComparedConstant, right_number: Fraction
 ) -> bool:
     """Return whether a number or an interval is certainly less than another one.
 

@@ -35,7 +35,7 @@ from matchrec.plan.operators import OPERATORS, OperatorKind
 from matchrec.plan.row_counts import count_rows
 from matchrec.plan.warning_rules.comparisons import normalize_operand
 from matchrec.plan.warning_rules.constants import (
-    Constant,
+    ComparedConstant,
     is_certainly_different,
     is_certainly_equal,
     is_certainly_less,
@@ -48,12 +48,12 @@ _UPPER_BOUNDS = frozenset({"<", "<="})
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Bound:
     """A comparison of a value with a constant: `< 5`."""
 
     # `=`, `<>` or an inequality.
     operator: str
-    constant: Constant
+    constant: ComparedConstant
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Requirement:
     # The value, in a form in which equivalent values are equal.
     value: tuple[TextPiece, ...]
     # The value satisfies the part only if it satisfies one of these: several for `IN (1, 2)`.
-    limits: tuple[Limit, ...]
+    limits: tuple[Bound, ...]
     part: Operation
 
 
@@ -151,14 +151,14 @@ def find_requirements(
     known_constants = [constant for constant in constants if constant is not None]
     if len(known_constants) < len(constants):
         return []
-    limits: list[tuple[Limit, ...]]
+    limits: list[tuple[Bound, ...]]
     match operator:
         case "BETWEEN":
-            limits = [(Limit(">=", known_constants[0]),), (Limit("<=", known_constants[1]),)]
+            limits = [(Bound(">=", known_constants[0]),), (Bound("<=", known_constants[1]),)]
         case "IN":
-            limits = [tuple(Limit("=", constant) for constant in known_constants)]
+            limits = [tuple(Bound("=", constant) for constant in known_constants)]
         case _ if operator in MIRRORED:
-            limits = [(Limit("=" if operator == "<=>" else operator, known_constants[0]),)]
+            limits = [(Bound("=" if operator == "<=>" else operator, known_constants[0]),)]
         case _:
             return []
     value = normalize_operand(operands[0], definition, plan)
@@ -202,7 +202,7 @@ def do_contradict(first: Requirement, second: Requirement) -> bool:
     )
 
 
-def are_disjoint(left: Limit, right: Limit) -> bool:
+def are_disjoint(left: Bound, right: Bound) -> bool:
     """Return whether it is certain that no value satisfies both limits.
 
     Either order of the limits can give True: test both.
