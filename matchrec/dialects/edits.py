@@ -152,7 +152,7 @@ def insert_part(text: str, start: int, part: str, origin: Span | None = None) ->
 
 
 def remove_part(text: str, span: Span) -> Edit:
-    """Return the edit that removes a part of a clause or query, and the blanks beside it.
+    """Return the edit that removes a part of a clause or query, and the blanks next to it.
 
     If nothing else is in its line, the edit removes the line.
 

@@ -378,12 +378,7 @@ def percent_in_equality(span: Span, *, operator: str, literal: str, like: str) -
         literal: the text with the percent sign, in the user's quotes.
         like: the operator to write, LIKE or NOT LIKE.
     """
-    return WildcardWarning(
-        f"`{operator}` with {literal} in {name_part('DEFINE')} looks for a percent sign",
-        span,
-        notes=("% is a wildcard of LIKE only",),
-        hint=f"write {like} {literal}",
-    )
+    return _percent_sign(span, operator, literal, hint=f"write {like} {literal}")
 
 
 def percent_in_list(span: Span, *, operator: str, literal: str, test: str) -> WildcardWarning:
@@ -396,11 +391,8 @@ def percent_in_list(span: Span, *, operator: str, literal: str, test: str) -> Wi
         test: the test that was meant, `kind LIKE 'payment%'`.
     """
     connective = "OR" if operator == "IN" else "AND"
-    return WildcardWarning(
-        f"`{operator}` with {literal} in {name_part('DEFINE')} looks for a percent sign",
-        span,
-        notes=("% is a wildcard of LIKE only",),
-        hint=f"take {literal} out of the list, and add {connective} {test}",
+    return _percent_sign(
+        span, operator, literal, hint=f"take {literal} out of the list, and add {connective} {test}"
     )
 
 
@@ -415,11 +407,16 @@ def percent_in_function(
         literal: the text with the percent sign, in the user's quotes.
         intended: the text without the percent sign, in the same quotes.
     """
+    return _percent_sign(span, function, literal, hint=f"write {intended}")
+
+
+def _percent_sign(span: Span, operator: str, literal: str, *, hint: str) -> WildcardWarning:
+    """Return the warning for a percent sign in an operator or function that knows no wildcards."""
     return WildcardWarning(
-        f"`{function}` with {literal} in {name_part('DEFINE')} looks for a percent sign",
+        f"`{operator}` with {literal} in {name_part('DEFINE')} looks for a percent sign",
         span,
         notes=("% is a wildcard of LIKE only",),
-        hint=f"write {intended}",
+        hint=hint,
     )
 
 

@@ -140,8 +140,8 @@ def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
     if candidates:
         _, nearest_name = min(candidates, key=lambda candidate: candidate[0])
         return nearest_name
-    abbreviated = [known for known in known_names if _abbreviates(upper, known.upper())]
-    return min(abbreviated, key=len, default=None)
+    full_names = [name for name in known_names if _abbreviates(upper, name.upper())]
+    return min(full_names, key=len, default=None)
 
 
 def _abbreviates(short: str, long: str) -> bool:

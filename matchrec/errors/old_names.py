@@ -24,5 +24,6 @@ COMMANDS = {"convert": "transpile"}
 # Today's name of an option of the command line, by its name in version 0.2.0.
 OPTIONS = {"--form": "--result", "--param": "--arg", "--svg": "--picture"}
 
-# The methods of a query that were functions in version 0.1.0, and that new users look for there.
+# The methods of a query that new users look for as functions of the package. In version 0.1.0 they
+# were functions.
 QUERY_METHODS = ("aggregate", "backtest", "coverage", "explain", "plot", "to_sql", "why")

@@ -176,7 +176,7 @@ def _find_select_hint(token: RefusedToken) -> str | None:
 
 
 def _find_alternative_hint(token: RefusedToken) -> str | None:
-    """Return a predicate with the event types of which one is allowed: `Shelf a | Exit b`."""
+    """Return a predicate that allows several event types, for `Shelf a | Exit b`."""
     if token.text != "|" or token.where != "PATTERN":
         return None
     first = re.search(r"(?P<type>\w+)(?:\s+(?P<name>\w+))?\s*$", token.text_before)

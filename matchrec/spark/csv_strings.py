@@ -23,8 +23,8 @@ from matchrec.spark.csv_types import (
     parse_times,
 )
 
-# Dates with the year at the end. `SHAPES` tries the month first. If the day is first, the month is
-# read from the day, and less than half of the days from all over a month are at most 12.
+# Dates with the year at the end. `SHAPES` tries MONTH_AND_DAY first. In a column that has the day
+# first, fewer than half of the dates have this shape, because most days are greater than 12.
 MONTH_AND_DAY = r"(?:0?[1-9]|1[0-2])/\d{1,2}/\d{4}"
 DAY_AND_MONTH = r"\d{1,2}/(?:0?[1-9]|1[0-2])/\d{4}"
 DAY_AND_MONTH_WITH_DOTS = r"\d{1,2}\.\d{1,2}\.\d{4}"
@@ -112,8 +112,8 @@ def find_string_reason(values: ArrowArray) -> StringReason | None:
     sample = values.slice(0, SAMPLE_SIZE)
     for shape in SHAPES:
         has_shape = pc.match_substring_regex(sample, f"^(?:{shape.pattern})$")
-        have_most_shape = 2 * pc.sum(has_shape).as_py() > len(sample)
-        if not have_most_shape:
+        is_shape_of_most = 2 * pc.sum(has_shape).as_py() > len(sample)
+        if not is_shape_of_most:
             continue
         if shape.parse is None:
             first_of_shape: str = sample.filter(has_shape)[0].as_py()

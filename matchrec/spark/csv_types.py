@@ -78,7 +78,7 @@ class CsvType:
     # Converts trimmed texts that are not empty to values of the type. Raises ArrowInvalid if one of
     # them is not such a value: see the parsers below.
     parse: Callable[[ArrowArray], ArrowArray]
-    # Whether the type is TIMESTAMP, of which digits can be lost: see `CsvColumn.loses_digits`.
+    # Whether the type is TIMESTAMP, which can lose digits: see `CsvColumn.loses_digits`.
     is_timestamp: bool = False
 
 

@@ -65,7 +65,7 @@ class Comparison:
 
     @property
     def costs(self) -> dict[str, float]:
-        """Return the elapsed time of each contender divided by that of the floor."""
+        """Return the elapsed time of each contender divided by the time of the floor."""
         return {name: entry.times.ratio(self.floor) for name, entry in self.entries.items()}
 
 

@@ -107,7 +107,7 @@ class DrawnColumns:
 class SharedColumns:
     """The columns that most tables of a seed have, and the parameters from which they are made."""
 
-    # A number that makes the hashes of a seed differ from those of other seeds.
+    # A number that makes the hashes of each seed different.
     salt: int
     # The names of columns, by their placeholders: the keys of `COLUMN_NAMES`.
     names: Mapping[str, str]

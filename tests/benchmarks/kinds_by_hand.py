@@ -2,7 +2,7 @@
 
 Columns are dropped before the shuffle, and rows as early as possible. Every window of a query has
 the same partitions and the same order, or the reverse one, so that Spark shuffles once. The texts
-have placeholders in braces, as those of `kinds`.
+have placeholders in braces, like the texts in `kinds`.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ VSHAPE_OF_TWO = by_hand.VSHAPE.replace("{key}, {time}", "{key}, {group}, {time}"
     "ORDER BY {time}", "ORDER BY {group}, {time}"
 )
 
-# Tops, bottoms and ends are those of the V-shape (see `by_hand`). A W is two Vs that share a row.
-# In a chain of Vs that share rows, every second V begins a W.
+# Tops, bottoms and ends are found as for the V-shape (see `by_hand`). A W is two Vs that share a
+# row. In a chain of Vs that share rows, every second V begins a W.
 WSHAPE = """
 WITH steps AS (
   SELECT {key}, {time}, {value}, lag({value}) OVER w AS before, lead({value}) OVER w AS after
@@ -190,8 +190,8 @@ SELECT {key}, s, e FROM (
   WINDOW w AS (PARTITION BY {key} ORDER BY {time}))
 WHERE has_passed AND had_failed AND e - s <= {spell}"""
 
-# Of each run of HI only the first row is kept, with the number of HI before it. Of the other rows
-# only LO is kept. So a LO directly after a kept HI ends a match.
+# The subquery keeps the first row of each run of HI, with the number of HI before it, and every LO.
+# So a LO directly after a kept HI ends a match.
 HYSTERESIS = """
 SELECT {key}, run.s, e, highs - run.highs AS n FROM (
   SELECT {key}, {time} AS e, is_low, highs,

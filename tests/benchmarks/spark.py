@@ -18,8 +18,8 @@ it reads /proc.
 
 - `--write docs` also writes the table of each part between its marks in
   `docs/contributing/benchmarks.md`, and draws the charts of this page in `docs/images`.
-- `--seed` and `--rows` apply to the generated tables: those of the kinds of queries and of the
-  published queries. `--data` names a folder in which these tables are kept for later runs.
+- `--seed` and `--rows` apply to the tables that are generated for the kinds of queries and for
+  the published queries. `--data` names a folder in which these tables are kept for later runs.
 - The options `--...-python` name Python interpreters of virtual environments that have the other
   engine: `apache-flink`, `pandas-match-recognize`, or `duckdb` and `pyarrow`. With
   `--duckdb-python`, DuckDB runs window SQL, and its own MATCH_RECOGNIZE if this DuckDB has the

@@ -239,7 +239,7 @@ def test_sums_are_those_of_the_rows_of_a_length(spark: SparkSession, name: str) 
     by_window = f"""SELECT DISTINCT * FROM (SELECT k, {"" if "ONE ROW" in name else "id,"}
   sum(x) OVER w AS total, count(*) OVER w AS n FROM {query.table}
   WINDOW w AS (PARTITION BY k {in_order}))"""
-    found = matchrec.sql(spark, query.make_workload().query).select(columns)
+    result = matchrec.sql(spark, query.make_workload().query).select(columns)
     expected = spark.sql(by_window).select(columns)
-    assert Counter(found.collect()) == Counter(expected.collect())
+    assert Counter(result.collect()) == Counter(expected.collect())
     spark.catalog.dropTempView(query.table)

@@ -14,7 +14,7 @@ from tests.benchmarks.search_alone import (
 
 
 def test_each_algorithm_finds_the_v_shape_of_each_partition() -> None:
-    """A row that does neither, one that falls and one that rises make a V; there are two."""
+    """Each partition has a row, then a row that falls and a row that rises: a V."""
     moves = np.array([0, 1 << FALLS, 1 << RISES] * 2)
     v_shape = make_task("A B+ C+", {"B": FALLS, "C": RISES})
     assert measure_algorithms(v_shape, make_partitions(moves, 3)).match_count == 2

@@ -24,8 +24,8 @@ from tests.tasks.contiguous import (
 )
 
 # The pattern, the rows, and the words of the matches in order; "" is an empty match.
-# A row is written as the variables whose conditions it satisfies: `A AB -` is three rows, of which
-# the second satisfies two conditions and the last satisfies none.
+# A row is written as the variables whose conditions it satisfies: `A AB -` is three rows. The
+# second one satisfies two conditions, and the last one satisfies none.
 CASES = [
     ("(A?)*", "A A -", ["A A", ""]),
     ("(A*)*", "A - A", ["A", "", "A"]),

@@ -1,4 +1,4 @@
-"""Random queries of which only some columns are selected: the other columns change nothing.
+"""Select some columns of random queries: the columns that are left out change nothing.
 
 The tests select subsets of the columns of a result, or count its rows, with and without WHERE, with
 each algorithm and transport. They compare the result with the rows that the reference

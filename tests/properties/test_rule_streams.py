@@ -140,7 +140,7 @@ def count_decided(streamed: StreamedRules, group: FakeGroupState, frame: pd.Data
         starts = key_states.search_states.undecided_start.values
         kept_rows = key_states.search_states.is_covered.sizes
         for key, start, count in zip(key_states.keys.tolist(), starts, kept_rows, strict=True):
-            # Of the rows that are kept, those from `start` on are undecided.
+            # The rows before `start` are decided. The kept rows from there on are not.
             decided[(keys[key],)][numbers[search]] += int(start - count)
     return decided
 

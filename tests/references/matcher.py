@@ -467,7 +467,7 @@ class ConditionContext:
             case ArithmeticOperator.DIVIDE:
                 result = left / right
             case ArithmeticOperator.REMAINDER if expression.kind is Kind.INTEGER:
-                # The result has the sign of the dividend, unlike that of Python's operator.
+                # The result has the sign of the dividend; in Python, the sign of the divisor.
                 result = abs(left) % abs(right) * (1 if left >= 0 else -1)
             case ArithmeticOperator.REMAINDER:
                 result = math.nan if math.isinf(left) else math.fmod(left, right)

@@ -6,8 +6,8 @@ window may be mapped to any variable.
 
     PATTERN (A B+ C), window of three rows     A B B is live: A B B C begins with it
 
-The words are those of the reference matchers, which share nothing with the search algorithms:
-`find_live_run` is for contiguous matches, `list_live_runs` for event selection.
+Words have the same meanings as in the reference matchers, which share nothing with the search
+algorithms: `find_live_run` is for contiguous matches, `list_live_runs` for event selection.
 """
 
 from __future__ import annotations

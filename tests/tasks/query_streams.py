@@ -141,7 +141,7 @@ def count_decided(worker: StreamWorker, rows: pa.Table, group: FakeGroupState) -
         kept_rows = key_states.kept_rows.sizes
         for key, start, count in zip(key_states.keys.tolist(), starts, kept_rows, strict=True):
             if keys[key] in decided:  # otherwise it is the key of a copy
-                # Of the rows that are kept, those from `start` on are undecided.
+                # The rows before `start` are decided. The kept rows from there on are not.
                 decided[keys[key]] += int(start - count)
     return decided
 

@@ -38,8 +38,8 @@ from tests.quick.scale import copies_of
 T = TypeVar("T")
 # The digest of every query here. A state must have the digest of the query that reads it.
 QUERY = "a digest"
-# What comes before the number of a copy in its keys, and the text of a NULL key in a copy. The keys
-# of events have neither of them.
+# The sign before the number of a copy in its keys, and the text of a NULL key in a copy. The keys
+# of events contain neither.
 MARK = "\N{REFERENCE MARK}"
 NULL = "no key"
 

@@ -53,7 +53,7 @@ class MonthAndDay(NamedTuple):
 
 
 def find_month_and_day(day: int) -> MonthAndDay:
-    """Return the month of a day, which is given by its number, and the day of the month.
+    """Return the month and the day of the month, given the number of a day.
 
     >>> find_month_and_day(0)
     MonthAndDay(month=23641, day=1)

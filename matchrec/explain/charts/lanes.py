@@ -44,8 +44,8 @@ MAX_TEXT_CHARACTERS = 16
 # The width of a character of a text, in points.
 CHARACTER_WIDTH = 5.2
 
-# The gap between two texts, in points: so wide that `1` and `480` do not read as one number, or, if
-# this leaves no place for a text, the smallest gap.
+# The gap between two texts, in points. The wide gap keeps `1` and `480` from reading as one number.
+# The narrow gap is used for a text that has no place otherwise.
 WIDE_TEXT_GAP = 9
 TEXT_GAP = 3
 

@@ -101,7 +101,7 @@ def hide_last_panel(panels: Sequence[Axes], column_count: int, labels: AxisLabel
     """Hide the last panel, for which there is no series.
 
     The panel above it has nothing below it now, so it gets the labels of the time axis. So does the
-    panel beside that one, so that both have the same height.
+    panel to its left, so that both have the same height.
 
     Args:
         panels: the panels, row after row.

@@ -55,7 +55,8 @@ from matchrec.plan.warning_rules.wildcards import warn_about_wildcards
 # The comparisons that are false if both sides are equal.
 _FALSE_IF_EQUAL = frozenset({"<", ">", "<>"})
 
-# The operators that are false for a value and an extreme of values with it, by the aggregate.
+# Comparisons with an aggregate over rows that include the tested row: `price > MAX(price)` and
+# `price < MIN(price)` are never true. The operators by the aggregates.
 _FALSE_FOR_EXTREMES = {"max": ">", "min": "<"}
 
 # The aggregates whose value over one row is the value of that row.
@@ -248,7 +249,8 @@ def warn_about_only_row(
     """Yield a warning if both sides are equal at the first row of the tested variable.
 
     In `A AS price > AVG(A.price)`, AVG includes the tested row. At the first row of A it reads no
-    other row, so `price > price` is false, and no row is mapped to A.
+    other row, so `price > price` is false, and no row is mapped to A. `price > MAX(A.price)` is
+    false at every row.
 
     Args:
         context: a comparison that must hold for a condition of SQL to hold.

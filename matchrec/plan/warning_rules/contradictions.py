@@ -48,8 +48,8 @@ _UPPER_BOUNDS = frozenset({"<", "<="})
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """A comparison of a value with a constant: `< 5`."""
+class ConstantTest:
+    """A test of a value by comparison with a constant: `< 5`."""
 
     # `=`, `<>` or an inequality.
     operator: str
@@ -62,8 +62,8 @@ class Requirement:
 
     # The value, in a form in which equivalent values are equal.
     value: tuple[TextPiece, ...]
-    # The value satisfies the part only if it satisfies one of these: several for `IN (1, 2)`.
-    limits: tuple[Bound, ...]
+    # The value satisfies the part only if it passes one of these tests: several for `IN (1, 2)`.
+    tests: tuple[ConstantTest, ...]
     part: Operation
 
 
@@ -151,18 +151,25 @@ def find_requirements(
     known_constants = [constant for constant in constants if constant is not None]
     if len(known_constants) < len(constants):
         return []
-    limits: list[tuple[Bound, ...]]
+    tests_of_requirements: list[tuple[ConstantTest, ...]]
     match operator:
         case "BETWEEN":
-            limits = [(Bound(">=", known_constants[0]),), (Bound("<=", known_constants[1]),)]
+            tests_of_requirements = [
+                (ConstantTest(">=", known_constants[0]),),
+                (ConstantTest("<=", known_constants[1]),),
+            ]
         case "IN":
-            limits = [tuple(Bound("=", constant) for constant in known_constants)]
+            tests_of_requirements = [
+                tuple(ConstantTest("=", constant) for constant in known_constants)
+            ]
         case _ if operator in MIRRORED:
-            limits = [(Bound("=" if operator == "<=>" else operator, known_constants[0]),)]
+            tests_of_requirements = [
+                (ConstantTest("=" if operator == "<=>" else operator, known_constants[0]),)
+            ]
         case _:
             return []
     value = normalize_operand(operands[0], definition, plan)
-    return [Requirement(value, alternatives, operation) for alternatives in limits]
+    return [Requirement(value, tests, operation) for tests in tests_of_requirements]
 
 
 def is_repeatable(scalar: Scalar) -> bool:
@@ -197,15 +204,15 @@ def do_contradict(first: Requirement, second: Requirement) -> bool:
     """Return whether no value satisfies two requirements."""
     return all(
         are_disjoint(left, right) or are_disjoint(right, left)
-        for left in first.limits
-        for right in second.limits
+        for left in first.tests
+        for right in second.tests
     )
 
 
-def are_disjoint(left: Bound, right: Bound) -> bool:
-    """Return whether it is certain that no value satisfies both limits.
+def are_disjoint(left: ConstantTest, right: ConstantTest) -> bool:
+    """Return whether it is certain that no value satisfies both tests.
 
-    Either order of the limits can give True: test both.
+    Call this with both orders of the tests, because either can give True.
     """
     match left.operator, right.operator:
         case "=", "=":

@@ -16,9 +16,10 @@ from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.expression import Operation
 from matchrec.plan.warning_rules.references import find_string_literal, show_users_operand
 
-# Operators and functions for which no character is a wildcard.
-_EQUALITIES = frozenset({"=", "<>", "<=>", "IN", "NOT IN"})
-_LISTS = frozenset({"IN", "NOT IN"})
+# Operators and functions for which no character is a wildcard. Operators of lists compare a value
+# with several texts.
+_EQUALITIES = frozenset({"=", "<>", "<=>"})
+_LIST_OPERATORS = frozenset({"IN", "NOT IN"})
 _TEXT_FUNCTIONS = frozenset({"STARTSWITH", "ENDSWITH", "CONTAINS"})
 
 # Operators whose right operand is a pattern of LIKE.
@@ -26,6 +27,9 @@ _LIKE_OPERATORS = frozenset({"LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"})
 
 # Operators and functions whose second operand is a regular expression.
 _REGEX_OPERATORS = frozenset({"RLIKE", "NOT RLIKE", "REGEXP_LIKE"})
+
+# The operators among all of these that are true for other texts.
+_NEGATED_OPERATORS = frozenset({"<>", "NOT IN", "NOT RLIKE"})
 
 # `payment%`, `%payment`; not `10%`, `100 %` or `%`, which mean a percent sign.
 _PERCENT_AS_WILDCARD = re.compile(r"%+[^\W\d_].*|.*[^\W\d_]%+", re.DOTALL)
@@ -54,19 +58,19 @@ def warn_about_wildcards(operation: Operation) -> Iterator[MatchRecognizeWarning
         text = literal[1:-1]
         if not _PERCENT_AS_WILDCARD.fullmatch(text):
             continue
+        like_operator = "NOT LIKE" if operator in _NEGATED_OPERATORS else "LIKE"
         if operator in _EQUALITIES:
-            like_operator = "NOT LIKE" if operator in ("<>", "NOT IN") else "LIKE"
-            if operator in _LISTS:
-                yield condition_warnings.percent_in_list(
-                    operation.span,
-                    operator=operator,
-                    literal=literal,
-                    test=f"{show_users_operand(operation.operands[0])} {like_operator} {literal}",
-                )
-            else:
-                yield condition_warnings.percent_in_equality(
-                    operation.span, operator=operator, literal=literal, like=like_operator
-                )
+            yield condition_warnings.percent_in_equality(
+                operation.span, operator=operator, literal=literal, like=like_operator
+            )
+        elif operator in _LIST_OPERATORS:
+            value = show_users_operand(operation.operands[0])
+            yield condition_warnings.percent_in_list(
+                operation.span,
+                operator=operator,
+                literal=literal,
+                test=f"{value} {like_operator} {literal}",
+            )
         elif operator in _TEXT_FUNCTIONS:
             quote = literal[0]
             yield condition_warnings.percent_in_function(
@@ -76,7 +80,6 @@ def warn_about_wildcards(operation: Operation) -> Iterator[MatchRecognizeWarning
                 intended=f"{quote}{text.strip('%')}{quote}",
             )
         elif operator in _REGEX_OPERATORS and not _REGEX_SYNTAX.search(text):
-            like_operator = "NOT LIKE" if operator.startswith("NOT") else "LIKE"
             yield condition_warnings.percent_in_regex(
                 operation.span, operator=operator, literal=literal, like=like_operator
             )

@@ -278,8 +278,8 @@ def convert_values(values: pa.Array, *, in_any_order: bool = False) -> list[Sort
 def shorten_numbers(source: SortNumbers, *, in_any_order: bool = False) -> SortNumbers:
     """Return the ranks of numbers of a wide span, such as keys that are hashes.
 
-    Equal numbers get equal ranks. Numbers of another span are returned as they are, and so are
-    numbers of which many differ, because ranking them takes longer than sorting by more bits.
+    Equal numbers get equal ranks. Numbers of a narrow span are returned as they are. So are numbers
+    with many different values, because ranking them takes longer than sorting by more bits.
 
     Args:
         source: the numbers.

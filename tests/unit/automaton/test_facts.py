@@ -1,4 +1,4 @@
-"""What is known about a program before its search, such as the length of matches."""
+"""Facts about a program that are known before its search, such as the length of matches."""
 
 from graphlib import CycleError
 

@@ -41,7 +41,7 @@ QUANTIFIERS = ((0, None), (1, None), (0, 1), (2, 2), (2, None), (0, 3), (2, 3), 
 
 
 def make_parents(parts: tuple[RowPattern, ...]) -> tuple[RowPattern, ...]:
-    """Return all nodes of which one or two of the parts are the children."""
+    """Return all nodes that have one or two of the parts as children."""
     pairs = tuple(product(parts, repeat=2))
     return (
         *(make_concatenation(pair) for pair in pairs),
